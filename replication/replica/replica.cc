@@ -5,6 +5,8 @@
 #include "core/check.h"
 #include "core/planning/helper_cores.h"
 #include "core/wire.h"
+#include "replication/replica/snapshots/limits.h"
+#include "transport/host/huge_pages.h"
 #include "transport/limits.h"
 
 namespace ingot::inline replication_replica {
@@ -274,6 +276,8 @@ void Replica::finish_load() {
 // ---- Pages ---------------------------------------------------------------------------------------------------------
 
 void Replica::publish() {
+  // By the size of the state: a leader, for example, makes no snapshots while others do, and does after the next death.
+  if (core_.applier().save_bytes() >= kHugePagesFromBytes) allow_huge_pages();
   ReplicaPage& page = *pages_.own;
   page[ReplicaCounter::kBacklogDrops].set(outbox_.dropped_messages() + core_.dropped_answers());
   page[ReplicaCounter::kBacklogBytes].set(outbox_.waiting_bytes());

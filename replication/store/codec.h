@@ -44,6 +44,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "core/wire.h"
@@ -94,8 +95,23 @@ inline std::size_t encoded_size(const KeyValueView& kv) {
 
 void write_key_value(WireWriter& out, const KeyValueView& kv);
 
+// A put whose key and value are stored elsewhere.
+struct PutView {
+  std::string_view key;
+  std::string_view value;
+  std::int64_t lease = 0;
+  bool prev_kv = false, ignore_value = false, ignore_lease = false;
+};
+
+inline PutView view_of(const PutRequest& r) {
+  return {r.key, r.value, r.lease, r.prev_kv, r.ignore_value, r.ignore_lease};
+}
+
 // The key of an encoded put; empty: the bytes do not begin as one.
 std::string_view put_key(std::string_view request);
+// The put that the bytes encode, which it views; none: they are no put.
+std::optional<PutView> decode_put(std::string_view request);
+Code validate(const PutView& put);  // as validate(Request)
 
 // An event of which the keys and values are stored elsewhere.
 struct EventView {

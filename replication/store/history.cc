@@ -1,6 +1,8 @@
 #include "replication/store/history.h"
 
 #include <algorithm>
+#include <limits>
+#include <new>
 
 #include "core/check.h"
 #include "core/stable_hash.h"
@@ -11,7 +13,7 @@ namespace ingot::kv {
 namespace {
 
 std::uint64_t hash_of(std::string_view key, const Version& v) {
-  std::uint64_t hash = hash_bytes(v.value, hash_bytes(key));
+  std::uint64_t hash = hash_bytes(v.value(), hash_bytes(key));
   hash = mix(hash, static_cast<std::uint64_t>(v.mod_revision));
   hash = mix(hash, static_cast<std::uint64_t>(v.create_revision));
   hash = mix(hash, static_cast<std::uint64_t>(v.version));
@@ -21,8 +23,10 @@ std::uint64_t hash_of(std::string_view key, const Version& v) {
 
 // What a version counts, once it is superseded.
 std::int64_t counted_superseded(const KeyRecord& record, const Version& version) {
-  return version.tombstone() ? counted_tombstone(record.key().size()) : counted_version(version.value.size());
+  return version.tombstone() ? counted_tombstone(record.key().size()) : counted_version(version.value().size());
 }
+
+constexpr std::size_t kExpectedTurns = 8;  // what is loaded for so many fits into the nearest cache
 
 // Tombstones up to it are freed.
 Revision tombstones_to(Revision compacted, History::LastTombstones last) {
@@ -30,6 +34,19 @@ Revision tombstones_to(Revision compacted, History::LastTombstones last) {
 }
 
 }  // namespace
+
+Version::Owner Version::make(std::string_view value) {
+  INGOT_CHECK(value.size() <= std::numeric_limits<std::uint32_t>::max(), "a request is shorter");
+  void* const memory = ::operator new(sizeof(Version) + value.size());
+  Owner version(new (memory) Version(static_cast<std::uint32_t>(value.size())));
+  value.copy(static_cast<char*>(memory) + sizeof(Version), value.size());
+  return version;
+}
+
+void Version::Free::operator()(Version* version) const {
+  version->~Version();
+  ::operator delete(version);
+}
 
 std::size_t KeyRecord::count_to(Revision revision) const {
   if (newest().mod_revision <= revision) return size();
@@ -84,7 +101,7 @@ void History::erase_record(KeyRecord* record) {
 void History::count(const KeyRecord& record, const Version& version, int sign) {
   const std::uint64_t hash = hash_of(record.key(), version);
   digest_ += sign > 0 ? hash : -hash;
-  bytes_ += sign * static_cast<std::int64_t>(record.key().size() + version.value.size());
+  bytes_ += sign * static_cast<std::int64_t>(record.key().size() + version.value().size());
   versions_ += sign;
 }
 
@@ -93,21 +110,21 @@ void History::count(const KeyRecord& record, const Version& version, int sign) {
 // own revision replaces must go before that revision's later versions of the key, and so has a place here, too.
 std::optional<std::int64_t> History::replaced_bytes(const Version* before, const Version& after) {
   if (before == nullptr) return std::nullopt;
-  if (!before->tombstone()) return counted_version(before->value.size());
+  if (!before->tombstone()) return counted_version(before->value().size());
   return before->mod_revision == after.mod_revision ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
-void History::append(std::string_view key, std::unique_ptr<Version> version) {
+void History::append(std::string_view key, Version::Owner version) {
   KeyRecord* const known = index_.find(key);
   INGOT_CHECK(known != nullptr || !version->tombstone(), "only what exists is deleted");
   append_to(known != nullptr ? *known : add_record(key), std::move(version));
 }
 
-void History::append(const KeyRecord& record, std::unique_ptr<Version> version) {
+void History::append(const KeyRecord& record, Version::Owner version) {
   append_to(const_cast<KeyRecord&>(record), std::move(version));
 }
 
-void History::append_to(KeyRecord& record, std::unique_ptr<Version> version) {
+void History::append_to(KeyRecord& record, Version::Owner version) {
   const std::string& key = record.key();
   const Version* before = record.size() > 0 ? &record.newest() : nullptr;
   const bool existed = before != nullptr && !before->tombstone();
@@ -120,7 +137,7 @@ void History::append_to(KeyRecord& record, std::unique_ptr<Version> version) {
     live_counted_ -= counted_key(key.size());
     tombstones_.push(version->mod_revision, record, counted_tombstone(key.size()));
   } else {
-    live_counted_ += counted_version(version->value.size()) + (existed ? 0 : counted_key(key.size()));
+    live_counted_ += counted_version(version->value().size()) + (existed ? 0 : counted_key(key.size()));
   }
   live_keys_ += (version->tombstone() ? 0 : 1) - (existed ? 1 : 0);
   count(record, *version, 1);
@@ -136,7 +153,7 @@ void History::undo() {
   const bool existed = before != nullptr && !before->tombstone();
   const std::int64_t key = counted_key(record->key().size());
   const bool tombstone = newest.tombstone();
-  if (!tombstone) live_counted_ -= counted_version(newest.value.size());
+  if (!tombstone) live_counted_ -= counted_version(newest.value().size());
   if (const auto counted = replaced_bytes(before, newest)) {
     replaced_.undo(*counted);
     live_counted_ += *counted;
@@ -171,6 +188,14 @@ KeyRecord& History::SupersededQueue::pop() {
   return *record;
 }
 
+// Versions are freed long after they were used, so each step to one waits for memory. As for keys (History::expect) the
+// processor begins to load what later turns need. REQUIRES: the versions of these turns are there.
+void History::SupersededQueue::expect() const {
+  if (waiting.size() <= kExpectedTurns) return;
+  __builtin_prefetch(waiting[kExpectedTurns].record);
+  __builtin_prefetch(&(*waiting[kExpectedTurns / 2].record)[0]);
+}
+
 void History::SupersededQueue::release(Revision compacted) {
   const auto later = [](Revision revision, const Superseded& each) { return revision < each.at; };
   const auto first_kept = std::upper_bound(waiting.begin(), waiting.end(), compacted, later);
@@ -201,6 +226,7 @@ bool History::free_next(Revision compacted, Revision tombstones_to) {
   }
   if (!replaced_.due(compacted)) return false;
   KeyRecord& record = replaced_.pop();
+  replaced_.expect();
   if (record[0].tombstone()) record.note_turn_taken();
   free_oldest(record);
   return true;
@@ -240,7 +266,7 @@ History::HashPart History::hash_part(const HashRequest& request, Revision revisi
       const Version& version = (*record)[i];
       if (looked >= budget && version.mod_revision < last) return {part.sum, key, last};
       last = version.mod_revision;
-      looked += 1 + version.value.size() / kPartBytesPerVersion;
+      looked += 1 + version.value().size() / kPartBytesPerVersion;
       const bool last_kept = version.mod_revision <= compacted;
       if (!(last_kept && version.tombstone())) part.sum += hash_of(key, version);
       if (last_kept) break;

@@ -23,17 +23,35 @@
 
 namespace ingot::kv {
 
-// One value of a key, or the tombstone of a deletion. Never changes once written.
-struct Version {
+// One value of a key, or the tombstone of a deletion. Never changes once written. The value's bytes follow the fields
+// in the same memory: there is one version for each put.
+class Version {
+ public:
+  struct Free {
+    void operator()(Version* version) const;
+  };
+  using Owner = std::unique_ptr<Version, Free>;
+
+  // All fields are zero: that of a tombstone.
+  static Owner make(std::string_view value = {});
+  Version(const Version&) = delete;
+  Version& operator=(const Version&) = delete;
+
   Revision mod_revision = 0;     // of the transaction that wrote it
   Revision create_revision = 0;  // 0: tombstone
   std::int64_t version = 0;      // 1 for the first since creation; 0: tombstone
   std::int64_t lease = 0;
   std::uint32_t sub = 0;  // its place among the changes of that transaction
-  std::string value;
 
+  std::string_view value() const { return {reinterpret_cast<const char*>(this + 1), value_bytes_}; }
   bool tombstone() const { return version == 0; }
+
+ private:
+  explicit Version(std::uint32_t value_bytes) : value_bytes_(value_bytes) {}
+
+  const std::uint32_t value_bytes_;
 };
+static_assert(sizeof(Version) == 40);
 
 // A key and its versions, oldest first. Invariant: never empty, (mod_revision, sub) ascends.
 class KeyRecord {
@@ -54,7 +72,7 @@ class KeyRecord {
   // The version that this change has made; null if it was freed.
   const Version* made_by(EventPosition change) const;
 
-  void append(std::unique_ptr<Version> version) { versions_.push_back(std::move(version)); }
+  void append(Version::Owner version) { versions_.push_back(std::move(version)); }
   void drop_newest() { versions_.pop_back(); }
   void drop_oldest();  // amortized constant time
 
@@ -67,7 +85,7 @@ class KeyRecord {
   std::string key_;
   std::uint32_t first_ = 0;  // versions below it are gone
   std::uint32_t turns_taken_ = 0;
-  absl::InlinedVector<std::unique_ptr<Version>, 2> versions_;
+  absl::InlinedVector<Version::Owner, 2> versions_;
 };
 
 // The keys that a request selects, in etcd's notation. The views must outlive it.
@@ -90,7 +108,7 @@ class KeyRange {
 };
 
 inline KeyValueView view_of(const KeyRecord& record, const Version& version) {
-  return {record.key(), version.value, version.create_revision, version.mod_revision, version.version, version.lease};
+  return {record.key(), version.value(), version.create_revision, version.mod_revision, version.version, version.lease};
 }
 
 // What the quota (replication/store/quota.h) counts of a store, in bytes.
@@ -155,9 +173,9 @@ class History {
 
   // Appends a version to a key.
   // REQUIRES: (mod_revision, sub) is above all earlier ones; a tombstone only where the key exists.
-  void append(std::string_view key, std::unique_ptr<Version> version);
+  void append(std::string_view key, Version::Owner version);
   // The same to a key whose record is known, which saves a search. REQUIRES: the record is this history's.
-  void append(const KeyRecord& record, std::unique_ptr<Version> version);
+  void append(const KeyRecord& record, Version::Owner version);
 
   // Takes back the newest change. REQUIRES: there is one; no release or compact_some since it was made.
   void undo();
@@ -240,13 +258,14 @@ class History {
     void push(Revision at, KeyRecord& record, std::int64_t bytes);
     void undo(std::int64_t bytes);
     KeyRecord& pop();
+    void expect() const;
     void release(Revision compacted);
     bool due(Revision at) const { return !waiting.empty() && waiting.front().at <= at; }
   };
 
   KeyRecord& add_record(std::string_view key);  // without a version; REQUIRES: the key has none
   void erase_record(KeyRecord* record);
-  void append_to(KeyRecord& record, std::unique_ptr<Version> version);
+  void append_to(KeyRecord& record, Version::Owner version);
   void count(const KeyRecord& record, const Version& version, int sign);
   static std::optional<std::int64_t> replaced_bytes(const Version* before, const Version& after);
   void free_oldest(KeyRecord& record);

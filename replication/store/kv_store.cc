@@ -1,6 +1,7 @@
 #include "replication/store/kv_store.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -32,6 +33,10 @@ std::optional<std::string> KvStore::apply_some(Slot, std::string_view command, S
 
 void KvStore::begin(std::string_view command) {
   under_way_.emplace().held_before = history_.held();
+  if (const std::optional<PutView> decoded = decode_put(command)) {  // nearly all commands
+    under_way_->result = put(*decoded);
+    return;
+  }
   absl::StatusOr<Request> request = decode_request(command);
   Code code = request.ok() ? validate(*request) : Code::kMalformed;
   if (code == Code::kOk && no_space_ && has_puts(*request)) code = Code::kNoSpace;
@@ -79,14 +84,24 @@ std::string KvStore::failure(Code code) const {
 
 // ---- Mutating requests ----
 
-// Of requests that SlicedWrite does not take.
+std::string KvStore::put(const PutView& put) {
+  Code code = validate(put);
+  if (code == Code::kOk && no_space_) code = Code::kNoSpace;
+  if (code != Code::kOk) return failure(code);
+  Result result;
+  Writer writer(history_, revision_, quota_, leases_);
+  result.code = writer.put(put, result.body.emplace<PutResult>());
+  result.revision = writer.revision();
+  go_over(result);
+  return encode(result);
+}
+
+// Of requests that SlicedWrite does not take; puts come decoded (put()).
 std::string KvStore::write(Request& request) {
   if (changes_leases(request)) return write_leases(request);
   Result result;
   Writer writer(history_, revision_, quota_, leases_);
-  if (auto* put = std::get_if<PutRequest>(&request)) {
-    result.code = writer.put(*put, result.body.emplace<PutResult>());
-  } else if (const auto* alarm = std::get_if<AlarmRequest>(&request)) {
+  if (const auto* alarm = std::get_if<AlarmRequest>(&request)) {
     result.body = change_alarm(alarm->action);
   } else {
     result.code = compact(std::get<CompactRequest>(request).revision);
@@ -101,7 +116,6 @@ Code KvStore::compact(Revision revision) {
   if (revision <= compacted_) return Code::kCompacted;
   if (revision > revision_) return Code::kFutureRevision;
   compacted_ = revision;
-  ++drops_;
   history_.release(compacted_);
   return Code::kOk;
 }
@@ -203,13 +217,35 @@ std::string KvStore::read(TxnRequest& request) const {
   return encode(result);
 }
 
-// Reads at the revision at which it has begun; what that one can read is kept until the next compaction.
+namespace {
+
+// The lowest revision that a range of either branch names; none: kNoRevision.
+constexpr Revision kNoRevision = std::numeric_limits<Revision>::max();
+
+Revision lowest_revision(const TxnRequest& txn) {
+  Revision lowest = kNoRevision;
+  for (const auto* branch : {&txn.success, &txn.failure}) {
+    for (const Operation& operation : *branch) {
+      if (const auto* range = std::get_if<RangeRequest>(&operation)) {
+        if (range->revision > 0) lowest = std::min(lowest, range->revision);
+      } else if (const auto* nested = std::get_if<std::shared_ptr<TxnRequest>>(&operation)) {
+        lowest = std::min(lowest, lowest_revision(**nested));
+      }
+    }
+  }
+  return lowest;
+}
+
+}  // namespace
+
+// Reads at the revision at which it has begun, and at older ones that its ranges name. What these can read is kept
+// until a compaction comes above them.
 class KvStore::ReadingTxn final : public QueryInSteps {
  public:
   ReadingTxn(const KvStore& store, TxnRequest request) : store_(store), request_(std::move(request)) {}
 
   std::optional<std::string> go_on(StepBudget& steps) override {
-    if (!txn_ || drops_ != store_.drops_) {
+    if (!txn_ || lost()) {
       if (begun_++ > kTxnReadRestartsMax) return store_.failure(Code::kCompacted);
       begin();
     }
@@ -220,9 +256,14 @@ class KvStore::ReadingTxn final : public QueryInSteps {
   }
 
  private:
-  // The request is as it was: only puts are moved out of, and there are none.
+  bool lost() const {
+    return loads_ != store_.loads_ || (compacted_ != store_.compacted_ && oldest_ < store_.compacted_);
+  }
+
   void begin() {
-    drops_ = store_.drops_;
+    loads_ = store_.loads_;
+    compacted_ = store_.compacted_;
+    oldest_ = std::min(store_.revision_, lowest_revision(request_));
     result_ = Result();
     result_.revision = store_.revision_;
     txn_.reset();
@@ -233,7 +274,9 @@ class KvStore::ReadingTxn final : public QueryInSteps {
   const KvStore& store_;
   TxnRequest request_;
   int begun_ = 0;
-  std::uint64_t drops_ = 0;  // the store's, when it began
+  std::uint64_t loads_ = 0;  // the store's, when it began
+  Revision compacted_ = -1;  // likewise
+  Revision oldest_ = 0;      // that it reads
   Result result_;
   std::optional<Writer> writer_;
   std::optional<Txn> txn_;

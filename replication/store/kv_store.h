@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "replication/store/api.h"
+#include "replication/store/codec.h"
 #include "replication/store/events.h"
 #include "replication/store/history.h"
 #include "replication/store/leases.h"
@@ -94,6 +95,7 @@ class KvStore final : public StateMachine {
   void begin(std::string_view command);
   bool go_on(StepBudget& steps);
   void go_over(const Result& result);
+  std::string put(const PutView& put);
   std::string write(Request& request);
   std::string write_leases(const Request& request);
   Code grant(const LeaseGrantRequest& request, LeaseGrantResult& result);
@@ -121,7 +123,7 @@ class KvStore final : public StateMachine {
   Revision compacted_ = -1;
   bool no_space_ = false;
   std::optional<UnderWay> under_way_;
-  std::uint64_t drops_ = 0;  // compactions and loaded states: each may have ended what a read in steps has found
+  std::uint64_t loads_ = 0;  // of states: each has ended what a read in steps has found
   std::int64_t leases_ended_ = 0;
 };
 

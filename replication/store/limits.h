@@ -16,7 +16,8 @@ inline constexpr int kTxnDepthMax = 16;         // nested transactions; deeper o
 inline constexpr std::size_t kPageBytesMax = 1000 * 1024;
 inline constexpr std::uint32_t kStepEntriesMax = 2 * 1024;  // keys or versions that it looks at; more is kMalformed
 inline constexpr std::size_t kPartBytesPerVersion = 256;     // a version with a longer value counts more than once
-// A transaction that reads in steps begins anew when something is compacted; after so many times it is kCompacted.
+// A transaction that reads in steps begins anew when the revision that it reads is compacted; after so many times it is
+// kCompacted.
 inline constexpr int kTxnReadRestartsMax = 8;
 // The answer to one request of the store; one that would be longer is refused before anything is changed.
 inline constexpr std::size_t kResultBytesMax = 3 * 1024 * 1024;

@@ -113,7 +113,7 @@ bool RangeAnswer::sort(StepBudget& steps) {
 // By values each level of the heap compares as many bytes as the value has, at most.
 std::int64_t RangeAnswer::compare_steps(const Version& version) const {
   if (!sorted_ || request_.sort_target != SortTarget::kValue) return 0;
-  return std::bit_width(found_.size()) * static_cast<std::int64_t>(version.value.size()) / kStepBytes;
+  return std::bit_width(found_.size()) * static_cast<std::int64_t>(version.value().size()) / kStepBytes;
 }
 
 // Equal ones are in the order of their keys.

@@ -170,7 +170,8 @@ RangeRequest read_range(WireReader& in) {
   return r;
 }
 
-void read_put(WireReader& in, PutRequest& r) {
+template <typename Put>  // PutRequest or PutView
+void read_put(WireReader& in, Put& r) {
   const std::uint8_t flags = in.u8();
   if (flags & ~kPutFlags) in.fail();
   r.key = in.bytes();
@@ -323,6 +324,14 @@ std::string_view put_key(std::string_view request) {
   if (static_cast<Kind>(in.u8()) != Kind::kPut) return {};
   in.u8();
   return in.bytes();
+}
+
+std::optional<PutView> decode_put(std::string_view request) {
+  WireReader in(request);
+  if (static_cast<Kind>(in.u8()) != Kind::kPut) return std::nullopt;
+  PutView put;
+  read_put(in, put);
+  return in.ok() ? std::optional<PutView>(put) : std::nullopt;
 }
 
 absl::StatusOr<Request> decode_request(std::string_view bytes) {

@@ -38,7 +38,7 @@ int compare_field(const Compare& compare, const Version& version) {
     case CompareTarget::kValue:
       break;
   }
-  return version.value.compare(compare.value);
+  return version.value().compare(compare.value);
 }
 
 bool satisfies(const Compare& compare, const Version& version) {
@@ -68,7 +68,7 @@ std::optional<bool> Txn::holds(const Compare& compare, StepBudget& steps) {
   }
   const auto each = [&](const KeyRecord&, const Version& version) {
     if (compare.target == CompareTarget::kValue) {
-      steps.take(static_cast<std::int64_t>(std::min(version.value.size(), compare.value.size())) / kStepBytes);
+      steps.take(static_cast<std::int64_t>(std::min(version.value().size(), compare.value.size())) / kStepBytes);
     }
     found_ = true;
     all_ = satisfies(compare, version);
@@ -77,7 +77,7 @@ std::optional<bool> Txn::holds(const Compare& compare, StepBudget& steps) {
   if (!walk_->go_on(writer_.history(), point_.current, steps, each)) return std::nullopt;
   walk_.reset();
   if (found_) return all_;
-  return compare.target != CompareTarget::kValue && satisfies(compare, Version{});
+  return compare.target != CompareTarget::kValue && satisfies(compare, *Version::make());
 }
 
 // Depth first. False: the steps are spent.
@@ -168,7 +168,9 @@ std::optional<Code> Txn::execute(Operation& operation, OperationResult& result, 
   if (const auto* range = std::get_if<RangeRequest>(&operation)) return execute(*range, result, steps);
   if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) return execute(*del, result, steps);
   steps.take();
-  if (auto* put = std::get_if<PutRequest>(&operation)) return writer_.put(*put, result.emplace<PutResult>());
+  if (const auto* put = std::get_if<PutRequest>(&operation)) {
+    return writer_.put(view_of(*put), result.emplace<PutResult>());
+  }
   auto& nested = result.emplace<std::shared_ptr<TxnResult>>(std::make_shared<TxnResult>());
   begin(*std::get<std::shared_ptr<TxnRequest>>(operation), *nested);
   return Code::kOk;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replication/store/api.h"
+#include "replication/store/codec.h"
 #include "replication/store/limits.h"
 
 namespace ingot::kv {
@@ -19,7 +20,7 @@ Code check_fields(const RangeRequest& r) {
   return r.taken > 0 && r.step_entries == 0 ? Code::kMalformed : Code::kOk;
 }
 
-Code check_fields(const PutRequest& r) {
+Code check_fields(const PutView& r) {
   if (r.key.empty()) return Code::kEmptyKey;
   if (r.ignore_value && !r.value.empty()) return Code::kValueProvided;
   if (r.ignore_lease && r.lease != 0) return Code::kLeaseProvided;
@@ -36,7 +37,7 @@ Code check_operations(const std::vector<Operation>& operations, int operations_m
     if (const auto* range = std::get_if<RangeRequest>(&operation)) {
       code = range->step_entries != 0 ? Code::kMalformed : check_fields(*range);  // a page cannot be continued later
     } else if (const auto* put = std::get_if<PutRequest>(&operation)) {
-      code = check_fields(*put);
+      code = check_fields(view_of(*put));
     } else if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) {
       code = check_fields(*del);
     } else {
@@ -225,9 +226,11 @@ bool has_puts(const Request& request) {
   return std::holds_alternative<PutRequest>(request) || std::holds_alternative<LeaseGrantRequest>(request);
 }
 
+Code validate(const PutView& put) { return check_fields(put); }
+
 Code validate(const Request& request) {
   if (const auto* range = std::get_if<RangeRequest>(&request)) return check_fields(*range);
-  if (const auto* put = std::get_if<PutRequest>(&request)) return check_fields(*put);
+  if (const auto* put = std::get_if<PutRequest>(&request)) return check_fields(view_of(*put));
   if (const auto* del = std::get_if<DeleteRangeRequest>(&request)) return check_fields(*del);
   if (const auto* events = std::get_if<EventsRequest>(&request)) return check_events(*events);
   if (const auto* hash = std::get_if<HashRequest>(&request)) return check_hash(*hash);

@@ -7,39 +7,34 @@
 
 namespace ingot::kv {
 
-const KeyRecord* Writer::live(std::string_view key) const {
-  const KeyRecord* record = history_.find(key);
-  return record && !record->newest().tombstone() ? record : nullptr;
-}
-
 // Gives a version its place among the changes.
-std::unique_ptr<Version> Writer::next_version(std::unique_ptr<Version> version) {
+Version::Owner Writer::next_version(Version::Owner version) {
   INGOT_CHECK(changed_ != nullptr, "a transaction that only reads wrote");
   version->mod_revision = base_ + 1;
   version->sub = changes_++;
   return version;
 }
 
-Code Writer::put(PutRequest& request, PutResult& result) {
+Code Writer::put(const PutView& request, PutResult& result) {
   if (request.lease != 0 && !has_lease(request.lease)) return Code::kLeaseNotFound;
-  const KeyRecord* record = live(request.key);
-  const Version* previous = record ? &record->newest() : nullptr;
+  const KeyRecord* record = history_.find(request.key);
+  const Version* previous = record && !record->newest().tombstone() ? &record->newest() : nullptr;
   if (!previous && (request.ignore_value || request.ignore_lease)) return Code::kKeyNotFound;
   if (previous && request.prev_kv) {
     result.has_prev = true;
     result.prev = to_key_value(view_of(*record, *previous));
     if (charge(encoded_size(view_of(*record, *previous))) != Code::kOk) return Code::kResultTooLarge;
   }
-  auto version = std::make_unique<Version>();
+  Version::Owner version = Version::make(request.ignore_value ? previous->value() : request.value);
   version->create_revision = previous ? previous->create_revision : base_ + 1;
   version->version = previous ? previous->version + 1 : 1;
   version->lease = request.ignore_lease ? previous->lease : request.lease;
-  version->value = request.ignore_value ? previous->value : std::move(request.value);
   const std::int64_t added =
-      counted_version(version->value.size()) + (previous ? 0 : counted_key(request.key.size())) +
+      counted_version(version->value().size()) + (previous ? 0 : counted_key(request.key.size())) +
       counted_attachment(version->lease) - counted_attachment(previous ? previous->lease : 0);
   if (counted() + added > quota_.puts_max()) return Code::kNoSpace;
-  changed_->append(request.key, next_version(std::move(version)));
+  if (record) changed_->append(*record, next_version(std::move(version)));
+  else changed_->append(request.key, next_version(std::move(version)));
   result.revision = revision();
   return Code::kOk;
 }
@@ -57,7 +52,7 @@ std::optional<Code> Writer::remove(const DeleteRangeRequest& request, RangeWalk&
       if (code != Code::kOk) return false;
       result.prev.push_back(to_key_value(previous));
     }
-    changed_->append(record, next_version(std::make_unique<Version>()));
+    changed_->append(record, next_version(Version::make()));
     ++result.deleted;
     return true;
   };

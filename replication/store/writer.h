@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "replication/store/api.h"
+#include "replication/store/codec.h"
 #include "replication/store/history.h"
 #include "replication/store/leases.h"
 #include "replication/store/quota.h"
@@ -25,9 +26,8 @@ class Writer {
   // For a transaction that only reads: put and remove are then a bug.
   Writer(const History& history, Revision base) : history_(history), base_(base) {}
 
-  // REQUIRES: the request is valid. kKeyNotFound, kLeaseNotFound, kNoSpace: nothing changed. Moves the request's value
-  // out.
-  Code put(PutRequest& request, PutResult& result);
+  // REQUIRES: the request is valid. kKeyNotFound, kLeaseNotFound, kNoSpace: nothing changed.
+  Code put(const PutView& request, PutResult& result);
   // Goes on with a delete whose walk is over the request's range. Nothing: the steps are spent. kResultTooLarge,
   // kNoSpace: the keys deleted so far stay deleted until undo().
   std::optional<Code> remove(const DeleteRangeRequest& request, RangeWalk& walk, StepBudget& steps,
@@ -36,7 +36,7 @@ class Writer {
   // Deletes a key that is attached to a lease: the quota has counted its tombstone since it was attached.
   // REQUIRES: the key exists.
   void remove_attached(std::string_view key) {
-    changed_->append(key, next_version(std::make_unique<Version>()));
+    changed_->append(key, next_version(Version::make()));
   }
 
   bool has_lease(std::int64_t id) const { return leases_ != nullptr && leases_->contains(id); }
@@ -52,8 +52,7 @@ class Writer {
   bool undo(StepBudget& steps);
 
  private:
-  const KeyRecord* live(std::string_view key) const;
-  std::unique_ptr<Version> next_version(std::unique_ptr<Version> version);
+  Version::Owner next_version(Version::Owner version);
   std::int64_t counted() const { return history_.counted().sum() + leases_->counted(); }
 
   const History& history_;

@@ -25,6 +25,7 @@
 #include "services/replica_process/hosted_replica.h"
 #include "services/replica_process/shared_core_wait.h"
 #include "transport/host/event_loop.h"
+#include "transport/host/huge_pages.h"
 
 namespace ingot::inline services_replica_process {
 
@@ -213,6 +214,7 @@ int run_replica_process(LaunchSpec spec) {
   std::optional<DeferredReaper> reaper;
   if (spec.replica >= 0) {
     ::mallopt(M_ARENA_MAX, 1);  // only the first arena has huge pages (services/launch/child_process.cc)
+    forbid_huge_pages();        // as long as the state is small (kHugePagesFromBytes)
     bind_this_thread(helper_cores).IgnoreError();  // for the reaper, which inherits it; build() pins the loop later
     reaper.emplace();  // only here: in thread isolation no replica survives the process
   }

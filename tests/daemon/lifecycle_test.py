@@ -1,12 +1,14 @@
 """The daemon's life cycle: it starts, refuses to start, drains, dies, and leaves nothing behind."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 from ingot_daemon import (INGOTD, WATCHDOG_S, Daemon, alive, cpu_seconds, ctl, keeps_memory, processes_below,
                           signal_all, wait_until)
@@ -191,6 +193,44 @@ class LifeAndDeath(unittest.TestCase):
             expected = {"@front-end": 1, "@replica": 5, "@standby": 1}
             wait_until(lambda: {role: len(pids) for role, pids in daemon.children().items()} == expected,
                        f"the process list shows {expected}")
+
+
+class Memory(unittest.TestCase):
+    """What the C library and the kernel are asked for."""
+
+    def tunables(self, daemon, role):
+        """Without the colons: the C library puts zero bytes in their places when it reads them."""
+        with open(f"/proc/{daemon.children()[role][0]}/environ") as file:
+            return re.findall(r"glibc\.malloc\.\w+=\d+", file.read())
+
+    def have_huge_pages(self, daemon):
+        """Of each replica whether the kernel gives it huge pages."""
+        words = []
+        for pid in daemon.children()["@replica"]:
+            with open(f"/proc/{pid}/status") as file:
+                words += [line.split()[1] for line in file if line.startswith("THP_enabled:")]
+        return words
+
+    def test_freed_memory_is_kept_at_hand_and_a_small_state_has_no_huge_pages(self):
+        with unittest.mock.patch.dict(os.environ):
+            os.environ.pop("GLIBC_TUNABLES", None)
+            with Daemon() as daemon:
+                count = "glibc.malloc.tcache_count=256"
+                self.assertEqual(self.tunables(daemon, "@front-end"), [count])
+                self.assertEqual(self.tunables(daemon, "@replica"), ["glibc.malloc.hugetlb=1", count])
+                self.assertEqual(self.have_huge_pages(daemon), ["0", "0", "0"])
+
+    def test_all_replicas_of_a_large_state_have_huge_pages_whoever_makes_its_snapshots(self):
+        with Daemon() as daemon:
+            code, report = daemon.load("--count=80", "--clients=4", "--keys=80", "--value-bytes=1000000",
+                                       "--read-share=0")
+            self.assertEqual(code, 0, report)
+            wait_until(lambda: self.have_huge_pages(daemon) == ["1", "1", "1"], "all replicas have huge pages")
+
+    def test_the_operators_own_setting_is_kept(self):
+        with unittest.mock.patch.dict(os.environ, GLIBC_TUNABLES="glibc.malloc.tcache_count=9"), Daemon() as daemon:
+            for role in ("@front-end", "@replica"):
+                self.assertEqual(self.tunables(daemon, role), ["glibc.malloc.tcache_count=9"])
 
 
 class Idle(unittest.TestCase):

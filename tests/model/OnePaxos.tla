@@ -135,13 +135,14 @@ OnAccept(a, m) ==
   /\ g.acc[m.s] = None
   /\ seg' = [seg EXCEPT ![m.to].acc[m.s] = m.c]
   /\ hist' = hist \cup {<<m.ep, m.s, m.c>>}
-  /\ msgs' = msgs \cup {[m |-> "L", from |-> m.to, s |-> m.s, c |-> m.c, by |-> m.from],
+  /\ msgs' = msgs \cup {[m |-> "L", from |-> m.to, s |-> m.s, c |-> m.c],
                          [m |-> "C", from |-> m.to, s |-> m.s, ep |-> m.ep, bal |-> m.bal]}
   /\ Knows(a, IF dec[a][m.s] = None THEN [dec[a] EXCEPT ![m.s] = m.c] ELSE dec[a])
   /\ UNCHANGED <<log, pend, paused, lseg, snap, lead, life, rd>>
 
-OnLearn(r, m) ==                     \* not the proposer: it gets the next one instead
-  /\ Awake(r) /\ m.m = "L" /\ dec[r][m.s] = None /\ m.by # Me(r)
+(* The proposer, too: the answer to an Accept that it repeats, and what comes along a tree, is a whole Learn. *)
+OnLearn(r, m) ==
+  /\ Awake(r) /\ m.m = "L" /\ dec[r][m.s] = None
   /\ Knows(r, [dec[r] EXCEPT ![m.s] = m.c])
   /\ UNCHANGED <<log, pend, paused, disk, msgs, lead, life, hist, rd>>
 

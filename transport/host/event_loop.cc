@@ -120,14 +120,25 @@ void EventLoop::idle(std::uint64_t now_ns) {
   idle_round_ns_ = now_ns;
   if (now_ns - idle_since_ns_ < wait_.spin_ns && now_ns >= no_spin_until_ns_) {
     pause_core();
-  } else if (yields_done_ < wait_.yields) {
+  } else if (yields_done_ < wait_.yields && now_ns >= no_yield_until_ns_) {
     ++yields_done_;
+    const std::uint64_t before_ns = monotonic_ns();  // the polls since `now_ns` are this loop's own
     ::sched_yield();
-    const std::uint64_t after_ns = monotonic_ns();
-    if (after_ns - now_ns > kCoreWantedNs) no_spin_until_ns_ = after_ns + kNoSpinNs;
+    note_yield(before_ns, monotonic_ns());
   } else {
     sleep();
   }
+}
+
+// A thread that takes the core once in a while costs little; one that goes on taking it is met less and less often.
+void EventLoop::note_yield(std::uint64_t from_ns, std::uint64_t to_ns) {
+  if (to_ns - from_ns > kCoreWantedNs) no_spin_until_ns_ = to_ns + kNoSpinNs;
+  if (to_ns - from_ns <= kCoreTakenNs) {
+    no_yield_ns_ = 0;
+    return;
+  }
+  no_yield_ns_ = std::clamp(2 * no_yield_ns_, kNoYieldNs, kNoYieldNsMax);
+  no_yield_until_ns_ = to_ns + no_yield_ns_;
 }
 
 void EventLoop::sleep() {

@@ -30,7 +30,9 @@ struct WaitOptions {
   // Without yielding; 0 if other loops are placed on the core. A loop that notices that another thread wants its core
   // does not spin for the next kNoSpinNs.
   std::uint64_t spin_ns = 0;
-  int yields = 0;             // then this many rounds that each yield the core
+  // Then this many rounds that each yield the core. A loop whose yield was taken by a thread that computes does not
+  // yield for a while.
+  int yields = 0;
 
   static WaitOptions own_core();
   static WaitOptions shared_core();
@@ -82,6 +84,7 @@ class EventLoop {
   int poll_all(std::uint64_t now_ns);
   bool any_readable();
   void idle(std::uint64_t now_ns);
+  void note_yield(std::uint64_t from_ns, std::uint64_t to_ns);
   void sleep();
   std::uint64_t nearest_deadline_ns() const;
   bool wait_for_descriptors(std::uint64_t timeout_ns);
@@ -99,6 +102,8 @@ class EventLoop {
   std::uint64_t idle_since_ns_ = 0;     // 0: the last round found work
   std::uint64_t idle_round_ns_ = 0;     // when the last idle round was
   std::uint64_t no_spin_until_ns_ = 0;  // another thread wants the core
+  std::uint64_t no_yield_ns_ = 0;        // another thread took the core at the last yield: for how long none follows
+  std::uint64_t no_yield_until_ns_ = 0;
   int yields_done_ = 0;                 // since then
   int spurious_wakeups_ = 0;            // sleeps in a row that readable() prevented without work
   std::uint64_t polled_ns_ = 0;         // when the descriptors were last checked

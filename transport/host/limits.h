@@ -13,6 +13,12 @@ inline constexpr std::uint64_t kSpinNs = 50'000;
 // spin for kNoSpinNs.
 inline constexpr std::uint64_t kCoreWantedNs = 5'000;
 inline constexpr std::uint64_t kNoSpinNs = 10'000'000;
+// A yield that lasted longer went to a thread that computes, and not to loops that look for messages. The scheduler
+// makes a thread that yields wait until the others have had as much; one that sleeps runs soon after it is woken. So
+// the loop sleeps at once for the next kNoYieldNs, and twice as long each further time in a row, up to kNoYieldNsMax.
+inline constexpr std::uint64_t kCoreTakenNs = 500'000;
+inline constexpr std::uint64_t kNoYieldNs = 20'000'000;
+inline constexpr std::uint64_t kNoYieldNsMax = 1'000'000'000;
 // Rounds with sched_yield before an idle loop sleeps.
 inline constexpr int kYieldsOwnCore = 4;
 inline constexpr int kYieldsSharedCore = 32;

@@ -115,6 +115,7 @@ void MultiPaxos::peer_died(ReplicaIncarnation name, Effects& effects) {
 
 void MultiPaxos::peer_started(ReplicaIncarnation name, Effects& effects) {
   if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.note_alive(name)) return;
+  leader_.restarted(name.id);
   settle(effects);
 }
 

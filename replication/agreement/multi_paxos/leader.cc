@@ -120,8 +120,8 @@ void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Eff
                 .ballot = ballot_,
                 .slot = accepted.slot,
                 .command = proposal->command};
-  // The voters got the command before, by the same channel. One that lost it, or could not store it, fetches it.
-  mailbox_.broadcast_learn(learn, ReplicaSet::first(voters_), effects);
+  // They got the command before, by the same channel. One that lost it, or could not store it, fetches it.
+  mailbox_.broadcast_learn(learn, ReplicaSet::first(voters_) - silent_, effects);
   window_.close(accepted.slot);
   mailbox_.send(self_, std::move(learn), effects);
 }

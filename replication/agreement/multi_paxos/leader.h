@@ -35,6 +35,10 @@ class MultiPaxosLeader : public Leader {
   void resend_to(EndpointId voter, Effects& effects);
 
   void on_accepted(EndpointId from, const Message& accepted, Effects& effects);
+  // A later incarnation of the replica runs. A voter's votes only if it has inherited the promises.
+  void restarted(EndpointId replica) { silent_.insert(replica); }
+  // The newest incarnation does.
+  void votes(EndpointId replica) { silent_.erase(replica); }
   void on_read_confirm(EndpointId from, const Message& confirm, Effects& effects);
 
   // A voter's answer about a proposal or a read is awaited.
@@ -60,6 +64,7 @@ class MultiPaxosLeader : public Leader {
   Slot rest_begin_;
   std::multimap<Slot, Proposal> orphans_;  // at most kOrphansMax; beyond that their outcome is not reported
   ReplicaSet spared_;  // voters to skip; set within resend_to only
+  ReplicaSet silent_;  // of later incarnations, and no vote of theirs has come: perhaps they never vote
 };
 
 }  // namespace ingot::replication_agreement_multi_paxos

@@ -61,7 +61,7 @@ void MultiPaxos::read(std::uint64_t read_id, Effects& effects) {
 void MultiPaxos::receive(EndpointId from, std::string_view bytes, Effects& effects) {
   const auto message = mailbox_.open(from, bytes);
   if (!message) return;
-  peers_.note_alive({from, message->incarnation});
+  if (peers_.note_alive({from, message->incarnation})) leader_.restarted(from);
   handle(from, *message, effects);
   settle(effects);
   catch_up_.step(from, effects);
@@ -77,6 +77,8 @@ void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effect
       on_leader_message(from, message);
       return voter_.on_accept(from, message, learner_.decided(), effects);
     case MessageType::kAccepted:
+      // A dead incarnation's vote may still arrive.
+      if (!peers_.dead({from, message.incarnation})) leader_.votes(from);
       return leader_.on_accepted(from, message, effects);
     case MessageType::kLearn:
       on_leader_message(from, message);

@@ -31,6 +31,8 @@ inline constexpr std::size_t kSnapshotBytesPerTick = 1024 * 1024;
 // and is killed. The replica tries again after kSnapshotSilentTicks; meanwhile the next replicas, which wait for more
 // log, may take their turn.
 inline constexpr int kSnapshotStillTicks = 2'000;
+// A state of so many bytes gets huge pages, for the sake of the forks. A smaller one does without.
+inline constexpr std::size_t kHugePagesFromBytes = 64 * 1024 * 1024;
 // A snapshot that is older by this many slots is useless to a joining replica: its peers' command logs may not reach
 // back that far.
 inline constexpr std::uint64_t kSnapshotUsefulSlots = kCommandLogSlots / 2;

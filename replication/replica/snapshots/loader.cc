@@ -6,6 +6,8 @@
 #include "core/check.h"
 #include "core/planning/helper_cores.h"
 #include "replication/replica/snapshots/format.h"
+#include "replication/replica/snapshots/limits.h"
+#include "transport/host/huge_pages.h"
 
 namespace ingot::inline replication_replica_snapshots {
 
@@ -36,6 +38,7 @@ void SnapshotLoader::start(SnapshotBytes snapshot) {
   INGOT_CHECK(!running_, "one snapshot at a time");
   running_ = true;
   snapshot_ = std::move(snapshot);
+  if (snapshot_.file.size() >= kHugePagesFromBytes) allow_huge_pages();
   decoded_.store(false, std::memory_order_relaxed);
   const How how = how_;
   if (how_ == How::kFirstInline) how_ = How::kBackground;

@@ -141,6 +141,12 @@ void Group::report_death_of(int replica, ReplicaIncarnation dead_name) {
   execute(replica, effects);
 }
 
+void Group::report_start(int replica, int peer) {
+  Effects effects;
+  at(replica).peer_started(name(peer), effects);
+  execute(replica, effects);
+}
+
 void Group::report_stop(int replica, int peer) {
   Effects effects;
   at(replica).peer_stopped(name(peer), effects);

@@ -58,6 +58,8 @@ class Group {
   // Tells `replica` that the last incarnation of `dead` died. REQUIRES: it did.
   void report_death(int replica, int dead);
   void report_death_of(int replica, ReplicaIncarnation dead);
+  // Tells `replica` that the present incarnation of `peer` runs.
+  void report_start(int replica, int peer);
   // Tells `replica` that the kernel has reported `peer` stopped, or gone on, whether or not it is.
   void report_stop(int replica, int peer);
   void report_continued(int replica, int peer);

@@ -117,7 +117,7 @@ class Runner {
     }
   }
 
-  void stopped(const Words& words, void (Group::*report)(int, int)) {
+  void tell_others(const Words& words, void (Group::*report)(int, int)) {
     for (int who = 0; who < group_->replicas(); ++who) {
       if (is_for(words, who) && group_->runs(who)) (*group_.*report)(who, replica(words));
     }
@@ -269,8 +269,9 @@ class Runner {
       {"lose", [this](const Words& w) { group_->lose_segments(replica(w)); }},
       {"release", [this](const Words& w) { group_->release_segments(replica(w), Slot(std::stoull(w.at(2)))); }},
       {"died", [this](const Words& w) { died(w); }},
-      {"stopped", [this](const Words& w) { stopped(w, &Group::report_stop); }},
-      {"continued", [this](const Words& w) { stopped(w, &Group::report_continued); }},
+      {"started", [this](const Words& w) { tell_others(w, &Group::report_start); }},
+      {"stopped", [this](const Words& w) { tell_others(w, &Group::report_stop); }},
+      {"continued", [this](const Words& w) { tell_others(w, &Group::report_continued); }},
       {"waits", [this](const Words& w) { group_->client_waits(replica(w)); }},
       {"move", [this](const Words& w) { move(w); }},
       {"segment", [this](const Words& w) { segment(w); }},

@@ -25,6 +25,7 @@
 //   compact R SLOT | install R SLOT | crash R | restart R | lose R   (its segments)
 //   release R SLOT            the segments of R's ended incarnations: a snapshot holds the slots below SLOT
 //   died R [A...]             tells A, or all living replicas, that R is dead
+//   started R [A...]          tells A, or all other running replicas, that R's present incarnation runs
 //   stop R... | cont R...     "deliver all" and "run" skip stopped replicas
 //   stopped R [A...] | continued R [A...]
 //                             tells A, or all other running replicas, that the kernel says so of R, true or not

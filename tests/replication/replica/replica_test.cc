@@ -1,10 +1,14 @@
 // Whole groups with every agreement over every transport: all apply the same, and slow members do not delay the others.
+#include <sys/prctl.h>
+
 #include <catch2/catch.hpp>
 
 #include "replication/replica/limits.h"
+#include "replication/replica/snapshots/limits.h"
 #include "replication/requests/limits.h"
 #include "tests/replication/replica/group_load.h"
 #include "tests/replication/replica/group_on_one_thread.h"
+#include "transport/host/huge_pages.h"
 
 namespace ingot {
 namespace {
@@ -68,6 +72,19 @@ TEST_CASE("the largest requests pass, and small ones with them") {
   for (const auto& answer : answers) REQUIRE(answer->result().code == kv::Code::kOk);
   REQUIRE(std::get<kv::RangeResult>(group.get("large-11").body).kvs.at(0).value == large);
   require_equal_digests(group);
+}
+
+// Only the first in the order of turns makes snapshots; another one makes them after the next death.
+TEST_CASE("a process has huge pages from a large state on, though its replica makes no snapshots") {
+  GroupOnOneThread group("1paxos", "nvp", 1, kSeed);
+  const std::string value(1024 * 1024, 'v');
+  const std::size_t puts = kHugePagesFromBytes / value.size();
+  const auto forbidden = [] { return ::prctl(PR_GET_THP_DISABLE, 0UL, 0UL, 0UL, 0UL); };
+  forbid_huge_pages();
+  for (std::size_t i = 1; i < puts; ++i) group.put("k" + std::to_string(i), value);
+  CHECK(forbidden() == 1);
+  group.put("the last", value);
+  CHECK(forbidden() == 0);
 }
 
 TEST_CASE("a learner that stops does not hold up the others, and catches up when it wakes") {

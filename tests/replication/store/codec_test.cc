@@ -4,6 +4,7 @@
 #include "core/prng.h"
 #include "replication/requests/limits.h"
 #include "replication/requests/request.h"
+#include "replication/store/codec.h"
 #include "replication/store/kv_store.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
@@ -12,6 +13,18 @@
 
 namespace ingot::kv {
 namespace {
+
+// A put that is viewed is the one that is decoded.
+void require_same_put(std::string_view bytes, const absl::StatusOr<Request>& decoded) {
+  const PutRequest* put = decoded.ok() ? std::get_if<PutRequest>(&*decoded) : nullptr;
+  const std::optional<PutView> view = decode_put(bytes);
+  REQUIRE(view.has_value() == (put != nullptr));
+  if (!view) return;
+  const PutRequest viewed{std::string(view->key), std::string(view->value), view->lease,
+                          view->prev_kv,          view->ignore_value,       view->ignore_lease};
+  REQUIRE(viewed == *put);
+  REQUIRE(validate(*view) == validate(*decoded));
+}
 
 // Changes, removes or adds a few bytes.
 std::string mutate(std::string bytes, Prng& rng) {
@@ -43,6 +56,7 @@ TEST_CASE("Requests and results come back from their encodings") {
       const auto decoded = decode_request(bytes);
       REQUIRE(decoded.ok());
       REQUIRE(to_json(*decoded) == to_json(request));
+      require_same_put(bytes, decoded);
       REQUIRE(encode(*decoded) == bytes);
       REQUIRE(request_from_json(to_json(request)).index() == request.index());
       REQUIRE(encode(request_from_json(to_json(request))) == bytes);
@@ -65,6 +79,7 @@ TEST_CASE("Bytes that decode are an encoding of the result, and the store surviv
       const auto request = decode_request(bytes);
       (request.ok() ? accepted : refused)++;
       if (request.ok()) REQUIRE(encode(*request) == bytes);
+      require_same_put(bytes, request);
       const std::string answer = store.apply(Slot(0), bytes);
       const auto result = decode_result(answer);
       REQUIRE(result.ok());

@@ -255,6 +255,38 @@ TEST_CASE("A transaction of reads that rests answers of one state, whatever comm
   if (!testing::one_seed_only()) CHECK(rests > 0);
 }
 
+TEST_CASE("A transaction of reads begins anew only when a revision that it reads is compacted") {
+  KvStore store;
+  for (int i = 0; i < 50; ++i) run(store, put_of(numbered_key(i), "v"));
+  const Revision began = store.revision();
+  TxnRequest txn;
+  txn.success = {range_of("k", "l")};
+  const auto revision_of = [](const std::string& answer) { return decode_result(answer)->revision; };
+  const auto in_steps = store.query_in_steps(encode(Request(txn)));
+  StepBudget few(10);
+  REQUIRE(!in_steps->go_on(few));
+  for (int i = 0; i < 50; ++i) run(store, put_of(numbered_key(i), "w"));
+  StepBudget rest;
+  SECTION("one at the revision at which it began, or below, changes nothing") {
+    run(store, CompactRequest{began - 1});
+    run(store, CompactRequest{began});
+    run(store, put_of("other", ""));  // frees, too
+    CHECK(revision_of(*in_steps->go_on(rest)) == began);
+  }
+  SECTION("one above begins anew") {
+    run(store, CompactRequest{began + 1});
+    CHECK(revision_of(*in_steps->go_on(rest)) == store.revision());
+  }
+  SECTION("a range of an older revision keeps that one, too") {
+    std::get<RangeRequest>(txn.success[0]).revision = began - 5;
+    const auto older = store.query_in_steps(encode(Request(txn)));
+    StepBudget steps(10);
+    REQUIRE(!older->go_on(steps));
+    run(store, CompactRequest{began - 4});
+    CHECK(decode_result(*older->go_on(rest))->code == Code::kCompacted);
+  }
+}
+
 TEST_CASE("Only a transaction that reads ranges, and writes nothing, is read in steps") {
   KvStore store;
   TxnRequest point, reads, writes;

@@ -270,6 +270,32 @@ TEST_CASE("loops that share a core notice it and stop spinning") {
   CHECK(polls < kRounds * 500);
 }
 
+// Without that it would yield for a month.
+TEST_CASE("a loop whose core goes to a thread that computes gives up yielding, and sleeps") {
+  auto machine = this_machine();
+  REQUIRE(machine.ok());
+  const CoreId core = machine->cores[0].id;
+  std::atomic<bool> over{false};
+  std::thread computing([&] {
+    INGOT_CHECK(bind_this_thread({core}).ok());
+    while (!over) continue;
+  });
+  Counted counted;
+  auto loop = make_loop({.spin_ns = 0, .yields = 1'000'000'000}, counted.all());
+  Task nothing;
+  loop->add(nothing);
+  std::thread runner([&] {
+    INGOT_CHECK(bind_this_thread({core}).ok());
+    loop->run();
+  });
+  while (counted.sleeps.get() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  loop->stop();
+  runner.join();
+  over = true;
+  computing.join();
+  CHECK(counted.sleeps.get() > 0);
+}
+
 TEST_CASE("no wake-up is lost between threads") {
   auto fabric = Fabric::create("ingot-test-threads", 2, page_bytes());
   constexpr std::uint64_t kRounds = 20'000;

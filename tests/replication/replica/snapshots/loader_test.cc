@@ -1,6 +1,8 @@
 // A snapshot decoded in the background or in the loop: the same state, the same refusals.
 #include "replication/replica/snapshots/loader.h"
 
+#include <sys/prctl.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -10,7 +12,9 @@
 #include "core/stable_hash.h"
 #include "core/wire.h"
 #include "replication/replica/snapshots/format.h"
+#include "replication/replica/snapshots/limits.h"
 #include "replication/requests/request.h"
+#include "transport/host/huge_pages.h"
 
 namespace ingot {
 namespace {
@@ -131,6 +135,20 @@ TEST_CASE("only the first snapshot is decoded at once, if that is asked for") {
   CHECK_FALSE(loader.poll().has_value());
   state.let_go();
   REQUIRE(wait_for(loader).ok());
+}
+
+TEST_CASE("a process has huge pages from the first large snapshot on that it loads") {
+  Register state;
+  Applier applier(state);
+  SnapshotLoader loader(either(), applier);
+  std::string file(kHugePagesFromBytes, 'x');  // no snapshot: its size is known before it is decoded
+  forbid_huge_pages();
+  loader.start({std::string_view(file).substr(1)});
+  CHECK_FALSE(wait_for(loader).ok());
+  CHECK(::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1);
+  loader.start({file});
+  CHECK_FALSE(wait_for(loader).ok());
+  CHECK(::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0);
 }
 
 TEST_CASE("an invalid snapshot is refused, the state is unchanged, and the next one is loaded") {
