@@ -247,8 +247,9 @@ def processes_below(parent):
 
 
 def alive(pid):
+    """Also while its first thread has ended and others have not: those may have its descriptors and memory."""
     try:
-        return stat_fields(pid)[0] not in "ZX"
+        return stat_fields(pid)[0] not in "ZX" or len(os.listdir(f"/proc/{pid}/task")) > 1
     except OSError:
         return False
 
