@@ -1,9 +1,12 @@
-"""counter.py HOST:PORT: counts up a key by etcd3gw, which calls the JSON gateway, until standard input ends. Meanwhile
-it holds a lock, keeps a key alive, and follows the count by watches. At the end it prints one line of JSON: how far it
-has counted, and how many calls failed and were made again.
+"""Counts up a key by etcd3gw, which calls the JSON gateway, until standard input ends. Meanwhile it holds a lock, keeps a
+key alive, and follows the count by watches. At the end it prints one line of JSON: how far it has counted, and how many
+calls failed and were made again.
+
+usage: counter.py HOST:PORT
 
 Exit code: 0; 1 if an answer was wrong, with the reason on standard error."""
 
+import argparse
 import json
 import os
 import sys
@@ -129,10 +132,16 @@ class Counter:
         self.require(self.patiently(lock.release), "the lock was not released")
 
 
-if __name__ == "__main__":
-    counter = Counter(sys.argv[1])
+def main(words):
+    parser = argparse.ArgumentParser(prog="counter.py", description=__doc__, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ENDPOINT")
+    counter = Counter(parser.parse_args(words).ENDPOINT)
     counter.run()
     if counter.wrong:
         sys.exit("; ".join(counter.wrong))
     print(json.dumps({"counted": counter.counted, "again": counter.again}), flush=True)
     os._exit(0)  # not waiting for threads of watches that etcd3gw has left behind
+
+
+main(sys.argv[1:])
