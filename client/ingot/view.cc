@@ -129,9 +129,9 @@ ingot_error ClientView::step() {
   return closed() ? fail(INGOT_CLOSED) : INGOT_OK;
 }
 
-// INGOT_OK: it has ended. What it was told of is in the newest root, and the handle may still read the generation
-// before, so it is given a moment to go over; or it was told of what it no longer waits for. So it demands no revision
-// of later reads, and whoever finds nothing new waits again.
+// INGOT_OK: the wait has ended, by a change or by an answer to an earlier wait. A change is in the newest root, but the
+// handle may still read the generation before: it gets a moment to go over to the newest. No revision is demanded of
+// later reads, so a caller who finds nothing new waits again.
 ingot_error ClientView::wait_once(std::string_view prefix, std::int64_t after_revision, std::int64_t timeout_ms) {
   const bool ended = link_.wait(prefix, after_revision, monotonic_ns());
   if (const ingot_error error = step(); error != INGOT_OK) return error;
