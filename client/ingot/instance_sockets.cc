@@ -1,7 +1,5 @@
 #include "client/ingot/instance_sockets.h"
 
-#include <sys/un.h>
-
 #include <charconv>
 #include <cstdlib>
 #include <optional>
@@ -17,7 +15,6 @@ namespace {
 
 using Paths = absl::StatusOr<std::vector<std::string>>;
 
-constexpr std::size_t kPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
 constexpr std::string_view kUnix = "unix:";
 constexpr const char* kDefaultInstance = "127.0.0.1:2379";
 
@@ -37,9 +34,9 @@ std::optional<int> port_of(std::string_view text) {
 Paths at_path(std::string_view instance, std::string_view path) {
   if (!path.starts_with('/')) return wrong(instance, "is no absolute path");
   std::string socket = view_socket_path(std::string(path));
-  if (socket.size() > kPathBytesMax) {
+  if (socket.size() > kUnixPathBytesMax) {
     return wrong(instance, absl::StrCat("is too long: the view socket's path would have ", socket.size(), " bytes of ",
-                                        kPathBytesMax));
+                                        kUnixPathBytesMax));
   }
   return std::vector<std::string>{std::move(socket)};
 }
@@ -48,7 +45,7 @@ Paths named(std::string_view instance, const std::string& name) {
   std::vector<std::string> sockets;
   for (const std::string& path : default_socket_paths(name)) {
     std::string socket = view_socket_path(path);
-    if (socket.size() <= kPathBytesMax) sockets.push_back(std::move(socket));
+    if (socket.size() <= kUnixPathBytesMax) sockets.push_back(std::move(socket));
   }
   if (sockets.empty()) return wrong(instance, "is too long for a socket's path");
   return sockets;

@@ -1,7 +1,5 @@
 #include "transport/host/instance_paths.h"
 
-#include <sys/un.h>
-
 #include <cstdlib>
 #include <string_view>
 
@@ -12,8 +10,6 @@
 namespace ingot::inline transport_host {
 
 namespace {
-
-constexpr std::size_t kPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
 
 // Empty: the variable is not set, or names no absolute path.
 std::string folder_of(const char* variable) {
@@ -34,7 +30,7 @@ std::vector<std::string> default_socket_paths(const std::string& instance) {
   std::vector<std::string> paths;
   for (const std::string& folder : folders) {
     std::string path = absl::StrCat(folder, "/", instance, ".sock");
-    if (path.size() <= kPathBytesMax) paths.push_back(std::move(path));
+    if (path.size() <= kUnixPathBytesMax) paths.push_back(std::move(path));
   }
   return paths;
 }

@@ -2,10 +2,15 @@
 // them.
 #pragma once
 
+#include <sys/un.h>
+
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace ingot::inline transport_host {
+
+inline constexpr std::size_t kUnixPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;  // and a zero byte
 
 // The paths of which an instance of that name takes the first one that it can have, by --socket=auto:
 //
@@ -13,7 +18,7 @@ namespace ingot::inline transport_host {
 //   /run/ingot/NAME.sock
 //   $XDG_RUNTIME_DIR/ingot/NAME.sock    if there is a user's session
 //
-// Paths that are longer than the kernel takes are left out. Reads the environment, so it is not to be called while
+// Paths that are longer than kUnixPathBytesMax are left out. Reads the environment, so it is not to be called while
 // another thread changes it.
 std::vector<std::string> default_socket_paths(const std::string& instance);
 
