@@ -18,10 +18,8 @@ from writes import delete, fields_of, put, put_together
 class Contract(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon()
-        cls.daemon.__enter__()
+        cls.daemon = cls.enterClassContext(Daemon())
         cls.put("before", "the view")
-        cls.addClassCleanup(cls.daemon.__exit__, None)
 
     @classmethod
     def put(cls, key, value):

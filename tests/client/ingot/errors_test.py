@@ -104,9 +104,7 @@ def server(answer):
 class Errors(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon()
-        cls.daemon.__enter__()
-        cls.addClassCleanup(cls.daemon.__exit__, None)
+        cls.daemon = cls.enterClassContext(Daemon())
         put(cls.daemon, "a", "1")
 
     def fails_with(self, code, call, *arguments):

@@ -54,9 +54,7 @@ class Line:
 class Fork(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon()
-        cls.daemon.__enter__()
-        cls.addClassCleanup(cls.daemon.__exit__, None)
+        cls.daemon = cls.enterClassContext(Daemon())
 
     def put(self, key, value):
         return put(self.daemon, key, value)

@@ -33,9 +33,7 @@ class Module(unittest.TestCase):
         zipfile.ZipFile(cls.wheel).extractall(cls.folder)
         sys.path.insert(0, cls.folder)
         import ingot
-        cls.daemon = Daemon()
-        cls.daemon.__enter__()
-        cls.addClassCleanup(cls.daemon.__exit__, None)
+        cls.daemon = cls.enterClassContext(Daemon())
         put(cls.daemon, "flag", "on")
 
     def view(self, **options):

@@ -189,11 +189,9 @@ class GatewayTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.etcd = Etcd().__enter__()
+        cls.etcd = cls.enterClassContext(Etcd())
         cls.is_3_6 = cls.etcd.version() >= (3, 6)
-        cls.addClassCleanup(cls.etcd.__exit__)
-        cls.ingot = Daemon().__enter__()
-        cls.addClassCleanup(cls.ingot.__exit__, None, None, None)
+        cls.ingot = cls.enterClassContext(Daemon())
 
     def both(self, ask):
         return [ask(endpoint) for endpoint in (self.etcd.endpoint, self.ingot.endpoint)]
